@@ -207,6 +207,10 @@ pub struct SpectrumDescription {
     pub title: Option<String>,
     /// Filter string (MS:1000512).
     pub filter_string: Option<String>,
+    /// `SCANS` of an MGF block, verbatim: a number, a range or a list.
+    pub scans: Option<String>,
+    /// `RTINSECONDS` of an MGF block, verbatim, where it is more than one number; the lower end is the start time.
+    pub retention_time_range: Option<String>,
     /// Which axis the intensities stand over.
     pub axis: SignalAxis,
     /// MS level; `None` where the file states none or 0.

@@ -38,8 +38,7 @@ warnings! {
     SpectrumCountMismatch = "spectrum_count_mismatch", "The declared number of spectra is not the number found.";
     UnreadableNumber = "unreadable_number", "A number in the metadata cannot be read; it is null.";
     UnresolvedReference = "unresolved_reference", "A reference in the metadata names something that is not in the file; it is null.";
-    MissingTimeUnit = "missing_time_unit", "A scan start time has no unit; it is null.";
-    MissingTime = "missing_time", "A mass spectrum has no scan start time.";
+    MissingTimeUnit = "missing_time_unit", "A time has no unit; it is null.";
     ChargePolarityConflict = "charge_polarity_conflict", "A charge's sign contradicts the stated polarity; the polarity is kept.";
     ChargeConflict = "charge_conflict", "PEPMASS and CHARGE state different charges; CHARGE is used.";
     IntegerPrecision = "integer_precision", "A 64-bit integer intensity is beyond 2^53.";
