@@ -1,9 +1,8 @@
 //! What every format must deliver: descriptions and arrays, in the source's order, and nothing guessed.
 
 use super::IngestError;
-use crate::arena::ColumnsRef;
+use crate::arena::{ColumnsRef, IntensityRef};
 use crate::spectrum::{ChromatogramDescription, IonMobilityKind, SpectrumDescription};
-use crate::units::Minutes;
 use crate::warning::Warnings;
 
 /// Values of a column whose precision follows its source.
@@ -18,6 +17,15 @@ pub enum Values {
 impl Default for Values {
     fn default() -> Self {
         Self::F32(Vec::new())
+    }
+}
+
+impl<'a> From<&'a Values> for IntensityRef<'a> {
+    fn from(values: &'a Values) -> Self {
+        match values {
+            Values::F32(values) => Self::F32(values),
+            Values::F64(values) => Self::F64(values),
+        }
     }
 }
 
@@ -65,7 +73,7 @@ impl Values {
 }
 
 /// One spectrum as a format delivers it. The buffers are reused from spectrum to spectrum.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct IncomingSpectrum {
     /// All but the arrays.
     pub description: SpectrumDescription,
@@ -84,7 +92,7 @@ pub struct IncomingSpectrum {
 pub struct IncomingChromatogram {
     /// All but the arrays.
     pub description: ChromatogramDescription,
-    /// Times in minutes.
+    /// Times in minutes; all NaN where the source states no unit.
     pub time: Vec<f64>,
     /// Intensities, parallel to `time`.
     pub intensity: Values,
@@ -134,6 +142,17 @@ pub trait RunSink {
     /// A spectrum is damaged. A strict load returns the error; a tolerant one notes it and reads on.
     fn damaged_spectrum(&mut self, error: IngestError) -> Result<(), IngestError>;
 
+    /// A recorded chromatogram is damaged. As for a spectrum.
+    fn damaged_chromatogram(&mut self, error: IngestError) -> Result<(), IngestError> {
+        Err(error)
+    }
+
+    /// Whether the arrays of this spectrum are wanted; where not, a format may leave it out without decoding them.
+    fn wants(&mut self, description: &SpectrumDescription) -> bool {
+        let _ = description;
+        true
+    }
+
     /// Where warnings go.
     fn warnings(&mut self) -> &mut Warnings;
 }
@@ -158,10 +177,5 @@ impl IncomingSpectrum {
             intensity: (&self.intensity).into(),
             mobility: self.mobility_kind.map(|kind| (kind, self.mobility.as_slice())),
         }
-    }
-
-    /// The scan start time, if there is one.
-    pub fn time(&self) -> Option<Minutes> {
-        self.description.scan_start_time
     }
 }
